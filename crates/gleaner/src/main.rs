@@ -1,0 +1,2 @@
+//! The `gleaner` binary.
+fn main() {}
