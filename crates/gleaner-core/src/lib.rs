@@ -1,1 +1,3 @@
 //! The rules of Gleaner.
+
+pub mod instant;
