@@ -25,8 +25,9 @@ use url::Url;
 pub trait Egress: Send + Sync {
     /// Sends `request` and resolves with the complete reply, or an error, no later than `limits.deadline`.
     ///
-    /// At most one request is written for one call. Dropping the future abandons the exchange: the connection is closed
-    /// if the reply was still out, and goes back to the pool if nothing had been written on it.
+    /// At most one request is written for one call, unless the origin's pass allows more after a lost keep-alive race
+    /// ([`guard::Pass::resend`]); none after the deadline. Dropping the future abandons the exchange: the connection is
+    /// closed if the reply was still out, and goes back to the pool if nothing had been written on it.
     fn send(&self, request: Outgoing, limits: Limits) -> BoxFuture<'_, Result<Incoming, EgressError>>;
 }
 

@@ -369,7 +369,7 @@ async fn credentials_reach_their_origin_only() {
     let mut credentials = HeaderMap::new();
     credentials.insert(AUTHORIZATION, HeaderValue::from_static("Bearer one"));
     let guard = Guard::new()
-        .allow(&first.url, Pass { reach: Reach::Anywhere, credentials })
+        .allow(&first.url, Pass { reach: Reach::Anywhere, credentials, ..Pass::default() })
         .allow(&second.url, Pass { reach: Reach::Anywhere, ..Pass::default() });
     let egress = Direct::new(&DirectSettings::default(), Clock::new(), guard);
     send(&egress, &first.url).await.expect("a reply");
@@ -417,21 +417,71 @@ async fn an_abandoned_request_closes_its_connection_and_harms_no_other() {
     assert_eq!(send(&egress, &origin.url).await.expect("a reply").body, "next");
 }
 
-#[tokio::test]
-async fn a_connection_closed_while_idle_is_replaced_unnoticed() {
-    let origin = Origin::start(|mut stream, _| async move {
+/// Answers the first request of each connection, reads the second and hangs up: the lost keep-alive race, every time.
+async fn hangs_up_on_the_second() -> Origin {
+    Origin::start(|mut stream, _| async move {
         read_request(&mut stream).await;
         let _ = stream.write_all(&ok("once")).await;
+        read_request(&mut stream).await;
     })
-    .await;
+    .await
+}
+
+#[tokio::test]
+async fn a_lost_keep_alive_race_is_run_again_where_that_costs_nothing() {
+    let origin = hangs_up_on_the_second().await;
     let egress = egress(&origin.url);
     for _ in 0..5 {
         assert_eq!(send(&egress, &origin.url).await.expect("a reply").body, "once");
-        origin.all_closed().await;
-        // Gives the client's side of the connection its turn to notice.
-        tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(origin.connections(), 5);
+}
+
+#[tokio::test]
+async fn what_may_cost_is_never_sent_twice() {
+    let origin = hangs_up_on_the_second().await;
+    let charging = Pass { reach: Reach::Anywhere, ..Pass::default() };
+    let guards =
+        [Guard::new().allow(&origin.url, charging.clone()), own(&origin.url).allow(&origin.url, charging)];
+    for guard in guards {
+        let egress = Direct::new(&DirectSettings::default(), Clock::new(), guard);
+        send(&egress, &origin.url).await.expect("a reply");
+        let error = send(&egress, &origin.url).await.expect_err("hung up");
+        assert_eq!((error.kind, error.sent), (FailureKind::Reset, Sent::Maybe));
+    }
+    let egress = egress(&origin.url);
+    send(&egress, &origin.url).await.expect("a reply");
+    let post = Outgoing { method: Method::POST, ..get(&origin.url) };
+    let error = egress.send(post, soon()).await.expect_err("hung up");
+    assert_eq!((error.kind, error.sent), (FailureKind::Reset, Sent::Maybe));
+    assert_eq!(origin.connections(), 3);
+}
+
+#[tokio::test]
+async fn a_new_connection_that_ends_is_not_tried_again() {
+    let origin = Origin::start(|mut stream, _| async move {
+        read_request(&mut stream).await;
+    })
+    .await;
+    let error = send(&egress(&origin.url), &origin.url).await.expect_err("hung up");
+    assert_eq!((error.kind, error.sent), (FailureKind::Reset, Sent::Maybe));
+    assert_eq!(origin.connections(), 1);
+}
+
+#[tokio::test]
+async fn after_the_deadline_nothing_is_sent() {
+    let origin = Origin::replying(&ok("")).await;
+    let error = send_within(&egress(&origin.url), &origin.url, 0).await.expect_err("too late");
+    assert_eq!((error.kind, error.sent), (FailureKind::Timeout, Sent::No));
+    assert_eq!(origin.connections(), 0);
+}
+
+#[tokio::test]
+async fn an_odd_head_does_not_cost_the_page() {
+    let odd =
+        "HTTP/1.1 200 OK\r\nX-Folded: a;\r\n b\r\nX Bad: 1\r\nX-Space : 2\r\nContent-Length: 4\r\n\r\npage";
+    let origin = Origin::replying(odd.as_bytes()).await;
+    assert_eq!(send(&egress(&origin.url), &origin.url).await.expect("a reply").body, "page");
 }
 
 // What the tests speak with.
@@ -456,7 +506,7 @@ async fn send_within(egress: &Direct, url: &Url, milliseconds: u64) -> Result<In
 }
 
 fn own(url: &Url) -> Guard {
-    Guard::new().allow(url, Pass { reach: Reach::Anywhere, ..Pass::default() })
+    Guard::new().allow(url, Pass { reach: Reach::Anywhere, resend: true, ..Pass::default() })
 }
 
 fn public(url: &Url) -> Guard {

@@ -2,15 +2,18 @@
 //!
 //! Connections are kept as generously as searches come in parallel, so that a busy pool of instances costs no new
 //! handshakes. The idle time stays below what common servers and proxies allow (60 s and more): we hang up first, and a
-//! request seldom meets a connection that is being closed at the other end.
+//! request seldom meets a connection that is being closed at the other end. Where it does, and the origin's pass says that
+//! a second request costs nobody anything, it goes out once more.
 //!
 //! The whole exchange lies between one deadline and two caps: no reply, however slow or large, holds more than its limit
 //! of memory or lives longer than its search.
 
+use std::cell::Cell;
 use std::error::Error;
 use std::io::{self, Read};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -21,18 +24,21 @@ use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either, select};
 use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH};
+use http::uri::Scheme;
 use http::{HeaderMap, HeaderValue, Request, Response, Uri};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Body;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
 #[expect(clippy::disallowed_types, reason = "this is the door through which requests leave")]
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::capture_connection;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use percent_encoding::percent_decode_str;
+use tokio::net::TcpStream;
+use tower_service::Service;
 use url::Url;
 
-use super::guard::{Blocked, Guard, GuardedConnector, Pass, Resolver, SystemResolver, Unresolved};
+use super::guard::{Blocked, BoxError, Guard, GuardedConnector, Pass, Resolver, SystemResolver, Unresolved};
 use super::{Egress, EgressError, FailureKind, Incoming, Limits, Outgoing, Sent};
 use crate::clock::Clock;
 
@@ -45,6 +51,14 @@ const HEAD: usize = 64 * 1024;
 /// More encodings than this, one around the other, are nobody's honest reply.
 const ENCODING_LAYERS: usize = 2;
 
+/// How often one request may meet a kept connection that was just being closed.
+const RESENDS: usize = 2;
+
+tokio::task_local! {
+    /// Whether a connection was opened for the request at hand: then what fails is no stale connection.
+    static DIALLED: Cell<bool>;
+}
+
 /// How connections are kept.
 #[derive(Clone, Copy, Debug)]
 pub struct DirectSettings {
@@ -52,11 +66,14 @@ pub struct DirectSettings {
     pub idle_per_origin: usize,
     /// How long a connection may be idle before it is closed.
     pub idle_timeout: Duration,
+    /// The longest wait for TCP over all addresses of a name, in equal parts, so that one dead address leaves time for
+    /// the next. A request's own limit for connecting applies as well.
+    pub connect_timeout: Duration,
 }
 
 impl Default for DirectSettings {
     fn default() -> Self {
-        Self { idle_per_origin: 256, idle_timeout: Duration::from_secs(50) }
+        Self { idle_per_origin: 256, idle_timeout: Duration::from_secs(50), connect_timeout: Limits::CONNECT }
     }
 }
 
@@ -64,7 +81,7 @@ impl Default for DirectSettings {
 #[derive(Clone)]
 pub struct Direct {
     #[expect(clippy::disallowed_types, reason = "this is the door through which requests leave")]
-    client: Client<HttpsConnector<GuardedConnector>, Full<Bytes>>,
+    client: Client<Dialler, Full<Bytes>>,
     guard: Arc<ArcSwap<Guard>>,
     clock: Clock,
 }
@@ -84,7 +101,7 @@ impl Direct {
         resolver: &Arc<dyn Resolver>,
     ) -> Self {
         let guard = Arc::new(ArcSwap::from_pointee(guard));
-        let connector = with_tls(GuardedConnector::new(Arc::clone(&guard), resolver));
+        let tcp = GuardedConnector::new(Arc::clone(&guard), resolver, settings.connect_timeout);
         // The executor drives connections only; each ends with its client or its peer.
         let client = Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
@@ -92,7 +109,11 @@ impl Direct {
             .pool_max_idle_per_host(settings.idle_per_origin)
             .pool_idle_timeout(settings.idle_timeout)
             .http1_max_buf_size(HEAD)
-            .build(connector);
+            // Foreign heads are read as browsers read them; a line we cannot use is not a reason to lose the page.
+            .http1_allow_obsolete_multiline_headers_in_responses(true)
+            .http1_allow_spaces_after_header_name_in_responses(true)
+            .http1_ignore_invalid_headers_in_responses(true)
+            .build(Dialler { tcp, tls: Arc::default() });
         Self { client, guard, clock }
     }
 
@@ -105,13 +126,19 @@ impl Direct {
         let url = request.url.clone();
         let fail = |kind, sent| EgressError::new(kind, sent, &url);
 
-        let request = {
+        if self.clock.now() >= limits.deadline {
+            return Err(fail(FailureKind::Timeout, Sent::No));
+        }
+        let (request, resends) = {
             let guard = self.guard.load();
             let pass =
                 guard.pass(&url).map_err(|blocked| fail(FailureKind::Blocked, Sent::No).because(blocked))?;
-            write(request, pass).map_err(|error| fail(FailureKind::BadRequest, Sent::No).because(error))?
+            let resends = if pass.resend && request.method.is_idempotent() { RESENDS } else { 0 };
+            let request = write(request, pass)
+                .map_err(|error| fail(FailureKind::BadRequest, Sent::No).because(error))?;
+            (request, resends)
         };
-        let response = self.response(request, &limits, &url).await?;
+        let response = self.respond_at_last(request, resends, &limits, &url).await?;
 
         let (head, body) = response.into_parts();
         let reading = collect(body, limits.body);
@@ -134,8 +161,35 @@ impl Direct {
         Ok(Incoming { status: head.status, headers, body })
     }
 
+    /// Waits for the head of the reply; if a kept connection ends before it, once more on another.
+    async fn respond_at_last(
+        &self,
+        request: Request<Full<Bytes>>,
+        resends: usize,
+        limits: &Limits,
+        url: &Url,
+    ) -> Result<Response<hyper::body::Incoming>, EgressError> {
+        let mut left = resends;
+        loop {
+            let attempt = async {
+                let response = self.respond(request.clone(), limits, url).await;
+                (response, DIALLED.with(Cell::get))
+            };
+            match DIALLED.scope(Cell::new(false), attempt).await {
+                (Err(error), false) if left > 0 && error.kind == FailureKind::Reset => left -= 1,
+                (Err(mut error), _) => {
+                    if left < resends {
+                        error.sent = Sent::Maybe; // the one before
+                    }
+                    return Err(error);
+                }
+                (response, _) => return response,
+            }
+        }
+    }
+
     /// Finds a connection within its own limit, then waits for the head of the reply.
-    async fn response(
+    async fn respond(
         &self,
         mut request: Request<Full<Bytes>>,
         limits: &Limits,
@@ -178,21 +232,48 @@ impl Egress for Direct {
     }
 }
 
+/// Opens plain and TLS connections. TLS is set up with the first that needs it: reading the roots takes milliseconds and
+/// megabytes, and a gateway before instances of its own house needs none.
+#[derive(Clone)]
+struct Dialler {
+    tcp: GuardedConnector,
+    tls: Arc<OnceLock<HttpsConnector<GuardedConnector>>>,
+}
+
+impl Service<Uri> for Dialler {
+    type Response = MaybeHttpsStream<TokioIo<TcpStream>>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(())) // as is the connector below
+    }
+
+    fn call(&mut self, to: Uri) -> Self::Future {
+        let _ = DIALLED.try_with(|dialled| dialled.set(true)); // outside a scope nobody asks
+        if to.scheme() == Some(&Scheme::HTTPS) {
+            self.tls.get_or_init(|| with_tls(self.tcp.clone())).clone().call(to)
+        } else {
+            let connecting = self.tcp.call(to);
+            async move { Ok(MaybeHttpsStream::Http(connecting.await?)) }.boxed()
+        }
+    }
+}
+
 /// TLS 1.2 and 1.3 with the system's roots, so that a private authority works as everywhere on the machine; with the
 /// built-in ones where the system has none (a bare container).
 fn with_tls(tcp: GuardedConnector) -> HttpsConnector<GuardedConnector> {
-    let builder = HttpsConnectorBuilder::new();
     let provider = rustls::crypto::ring::default_provider;
-    let builder = match builder.with_provider_and_native_roots(provider()) {
+    let builder = match HttpsConnectorBuilder::new().with_provider_and_native_roots(provider()) {
         Ok(builder) => builder,
         Err(error) => {
-            tracing::debug!(%error, "no system roots, using the built-in ones");
+            tracing::info!(%error, "no system roots, using the built-in ones");
             HttpsConnectorBuilder::new()
                 .with_provider_and_webpki_roots(provider())
                 .expect("ring supports the default protocol versions")
         }
     };
-    builder.https_or_http().enable_http1().wrap_connector(tcp)
+    builder.https_only().enable_http1().wrap_connector(tcp)
 }
 
 fn write(request: Outgoing, pass: &Pass) -> Result<Request<Full<Bytes>>, http::Error> {
@@ -338,7 +419,9 @@ fn kind_of(error: &(dyn Error + 'static), otherwise: FailureKind) -> FailureKind
         }
         // An I/O error hides the error inside it from its chain; TLS failures come that way.
         let inside = error.downcast_ref::<io::Error>().and_then(|error| {
-            if otherwise != FailureKind::Connect {
+            if error.kind() == io::ErrorKind::TimedOut {
+                kind = FailureKind::Timeout;
+            } else if otherwise != FailureKind::Connect {
                 kind = FailureKind::Reset;
             }
             error.get_ref()

@@ -14,6 +14,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use futures_util::FutureExt;
@@ -43,6 +44,9 @@ pub struct Pass {
     pub reach: Reach,
     /// Headers added to every request to this origin unless the request has them already; marked sensitive.
     pub credentials: HeaderMap,
+    /// Whether an idempotent request whose kept connection ended before the head of a reply may go out again at once: it may
+    /// have met a server that was just hanging up. Never for an origin that charges by the request.
+    pub resend: bool,
 }
 
 /// The table of allowed origins. Empty at first: nothing may leave.
@@ -80,15 +84,16 @@ impl Guard {
         Self::default()
     }
 
-    /// Allows the origin of `url`. Named again, it has the wider reach and the credentials of both, the later one's
-    /// where they differ.
+    /// Allows the origin of `url`. Named again, it has the wider reach, the credentials of both (the later one's
+    /// where they differ), and resends only if both passes say so.
     #[must_use]
     pub fn allow(mut self, url: &Url, pass: Pass) -> Self {
-        let Pass { reach, mut credentials } = pass;
+        let Pass { reach, mut credentials, resend } = pass;
         for value in credentials.values_mut() {
             value.set_sensitive(true);
         }
-        let known = self.passes.entry(url.origin()).or_default();
+        let known = self.passes.entry(url.origin()).or_insert(Pass { resend, ..Pass::default() });
+        known.resend &= resend;
         if reach == Reach::Anywhere {
             known.reach = reach;
         }
@@ -188,7 +193,7 @@ impl std::error::Error for Unresolved {
     }
 }
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
+pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Looks a name up and keeps the addresses its reach allows.
 #[derive(Clone)]
@@ -238,11 +243,12 @@ pub(crate) struct GuardedConnector {
 }
 
 impl GuardedConnector {
-    pub(crate) fn new(guard: Arc<ArcSwap<Guard>>, resolver: &Arc<dyn Resolver>) -> Self {
+    pub(crate) fn new(guard: Arc<ArcSwap<Guard>>, resolver: &Arc<dyn Resolver>, timeout: Duration) -> Self {
         let tcp = |reach| {
             let mut tcp = HttpConnector::new_with_resolver(Lookup { resolver: Arc::clone(resolver), reach });
             tcp.enforce_http(false);
             tcp.set_nodelay(true);
+            tcp.set_connect_timeout(Some(timeout));
             tcp
         };
         Self { guard, public: tcp(Reach::Public), anywhere: tcp(Reach::Anywhere) }
