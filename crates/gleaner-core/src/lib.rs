@@ -1,5 +1,6 @@
 //! The rules of Gleaner.
 
+pub mod base_url;
 pub mod error;
 pub mod instant;
 pub mod query;
