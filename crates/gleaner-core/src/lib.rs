@@ -4,3 +4,4 @@ pub mod base_url;
 pub mod error;
 pub mod instant;
 pub mod query;
+pub mod relevance;
