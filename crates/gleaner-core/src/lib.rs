@@ -5,3 +5,4 @@ pub mod error;
 pub mod instant;
 pub mod query;
 pub mod relevance;
+pub mod results;
