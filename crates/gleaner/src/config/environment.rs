@@ -142,20 +142,24 @@ impl Layer {
     }
 
     fn read_open(&mut self, environment: &Environment) {
-        let Some(text) = get(environment, "GLEANER_OPEN") else { return };
-        match boolean(text) {
-            Ok(open) => self.put(&["auth", "open"], open, "GLEANER_OPEN"),
-            Err(message) => self.refuse("GLEANER_OPEN", message),
+        if let Some(text) = get(environment, "GLEANER_OPEN") {
+            let open = boolean(text).map_or_else(|| Value::String(text.to_owned()), Value::Boolean);
+            self.put(&["auth", "open"], open, "GLEANER_OPEN");
         }
     }
 
     fn read_key(&mut self, name: &str, key: &str, text: &str, schema: &Json) {
         let path: Vec<String> = key.split("__").map(str::to_lowercase).collect();
         let Some(known) = schema::at(schema, &path) else {
-            let known: Vec<String> = schema::keys(schema).iter().map(|path| variable(path)).collect();
-            let suggestion = nearest(name, known.iter().map(String::as_str));
-            let suggestion = suggestion.map(|known| format!("; did you mean {known}?")).unwrap_or_default();
-            return self.refuse(name, format!("there is no key `{}`{suggestion}", path.join(".")));
+            let known = schema::keys(schema);
+            let typed = path.join(".");
+            let known: Vec<(String, String)> =
+                known.iter().map(|path| (path.join("."), variable(path))).collect();
+            let meant = nearest(&typed, known.iter().map(|(path, _)| path.as_str()));
+            let meant = known.iter().find(|(path, _)| Some(path.as_str()) == meant);
+            let suggestion =
+                meant.map(|(_, variable)| format!("; did you mean {variable}?")).unwrap_or_default();
+            return self.refuse(name, format!("there is no key `{typed}`{suggestion}"));
         };
         match value(text, known) {
             Ok(value) => self.settings.push(Setting { path, value, name: name.to_owned() }),
@@ -179,7 +183,8 @@ pub(super) fn variable(path: &[String]) -> String {
     format!("GLEANER__{}", path.join("__").to_uppercase())
 }
 
-/// Reads a text as what the schema says the key holds. The text is not repeated where it may be a secret.
+/// Reads a text as what the schema says the key holds. What cannot be read so stays text: it is refused where every value
+/// is checked.
 fn value(text: &str, schema: &Json) -> Result<Value, String> {
     if schema::is(schema, "array") {
         return list(text, schema);
@@ -189,26 +194,23 @@ fn value(text: &str, schema: &Json) -> Result<Value, String> {
             serde_json::from_str(text).map_err(|error| format!("expected a JSON object: {error}"))?;
         return from_json(json);
     }
-    if schema::is(schema, "boolean") {
-        return boolean(text);
-    }
-    if schema::is(schema, "integer") {
-        return text
-            .parse()
-            .map(Value::Integer)
-            .map_err(|_| format!("expected a whole number, found `{text}`"));
-    }
-    if schema::is(schema, "number") {
-        return text.parse().map(Value::Float).map_err(|_| format!("expected a number, found `{text}`"));
-    }
-    Ok(Value::String(text.to_owned()))
+    let as_it_stands = || Value::String(text.to_owned());
+    Ok(if schema::is(schema, "boolean") {
+        boolean(text).map_or_else(as_it_stands, Value::Boolean)
+    } else if schema::is(schema, "integer") {
+        text.parse().map_or_else(|_| as_it_stands(), Value::Integer)
+    } else if schema::is(schema, "number") {
+        text.parse().map_or_else(|_| as_it_stands(), Value::Float)
+    } else {
+        as_it_stands()
+    })
 }
 
-fn boolean(text: &str) -> Result<Value, String> {
+fn boolean(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
-        "true" | "1" | "yes" | "on" => Ok(Value::Boolean(true)),
-        "false" | "0" | "no" | "off" => Ok(Value::Boolean(false)),
-        _ => Err(format!("expected `true` or `false`, found `{text}`")),
+        "true" | "1" | "yes" | "on" => Some(true),
+        "false" | "0" | "no" | "off" => Some(false),
+        _ => None,
     }
 }
 

@@ -149,7 +149,7 @@ impl Layers {
         let mut alone = Table::new();
         descend(&mut alone, sections).insert(last.clone(), value.clone());
         if let Err(message) = try_alone(&alone, schema) {
-            return Some(Problem { place, message: format!("`{}`: {message}", path.join(".")) });
+            return Some(Problem { place, message });
         }
         descend(&mut self.table, sections).insert(last.clone(), value);
         self.places.insert(path.join("."), place);
@@ -177,10 +177,10 @@ fn descend<'a>(table: &'a mut Table, path: &[String]) -> &'a mut Table {
 fn try_alone(table: &Table, schema: &Json) -> Result<(), String> {
     let text = table.to_string();
     let tree = DeTable::parse(&text).map_err(|error| one_line(error.message()))?;
-    if let Some((_, message)) = unknown_keys(tree.get_ref(), schema).into_iter().next() {
+    if let Some((_, message)) = against_schema(tree.get_ref(), schema).into_iter().next() {
         return Err(message);
     }
-    toml::from_str::<Config>(&text).map(drop).map_err(|error| one_line(error.message()))
+    toml::from_str::<Config>(&text).map(drop).map_err(|error| with_key(tree.get_ref(), &error))
 }
 
 /// A file and its text.
@@ -234,18 +234,12 @@ impl File {
             let problem = |error: &toml::de::Error| self.problem(start(error), one_line(error.message()));
             return Err(errors.iter().map(problem).collect());
         }
-        let unknown = unknown_keys(tree.get_ref(), schema);
-        if !unknown.is_empty() {
-            return Err(unknown.into_iter().map(|(offset, message)| self.problem(offset, message)).collect());
+        let wrong = against_schema(tree.get_ref(), schema);
+        if !wrong.is_empty() {
+            return Err(wrong.into_iter().map(|(offset, message)| self.problem(offset, message)).collect());
         }
         if let Err(error) = toml::from_str::<Config>(&self.text) {
-            let offset = start(&error);
-            let message = one_line(error.message());
-            let message = match key_at(tree.get_ref(), offset) {
-                Some(key) => format!("`{key}`: {message}"),
-                None => message,
-            };
-            return Err(vec![self.problem(offset, message)]);
+            return Err(vec![self.problem(start(&error), with_key(tree.get_ref(), &error))]);
         }
         toml::from_str(&self.text)
             .map_err(|error| vec![self.problem(start(&error), one_line(error.message()))])
@@ -299,6 +293,15 @@ fn one_line(message: &str) -> String {
     message.lines().map(str::trim).collect::<Vec<_>>().join("; ")
 }
 
+/// What is wrong with a value, the key it is for first.
+fn with_key(table: &DeTable<'_>, error: &toml::de::Error) -> String {
+    let message = one_line(error.message());
+    match key_at(table, start(error)) {
+        Some(key) => format!("`{key}`: {message}"),
+        None => message,
+    }
+}
+
 /// The path of the innermost key whose value holds a place in the text.
 fn key_at(table: &DeTable<'_>, offset: usize) -> Option<String> {
     let mut path = Vec::new();
@@ -326,49 +329,104 @@ fn holds(value: &Spanned<DeValue<'_>>, offset: usize) -> bool {
         }
 }
 
-/// The keys that the schema does not know, where they stand, in the order of the text.
-fn unknown_keys(table: &DeTable<'_>, schema: &Json) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    look_for_unknown(table, schema, schema, &mut Vec::new(), &mut found);
+/// What the schema does not allow, and where it stands, in the order of the text: keys that are not known; if there are
+/// none, values of the wrong kind. Texts with a form of their own (durations, addresses, …) are judged by their types.
+fn against_schema(table: &DeTable<'_>, schema: &Json) -> Vec<(usize, String)> {
+    let mut walk = Walk { root: schema, path: Vec::new(), unknown: Vec::new(), wrong_kind: Vec::new() };
+    walk.table(table, schema);
+    let mut found = if walk.unknown.is_empty() { walk.wrong_kind } else { walk.unknown };
     found.sort();
     found
 }
 
-fn look_for_unknown(
-    table: &DeTable<'_>,
-    schema: &Json,
-    root: &Json,
-    path: &mut Vec<String>,
-    found: &mut Vec<(usize, String)>,
-) {
-    let Some(known) = schema::properties(schema) else { return };
-    for (key, value) in table {
-        let name = key.get_ref().as_ref();
-        let Some(schema) = known.get(name) else {
-            let suggestion = suggestion(name, known.keys().map(String::as_str), root);
-            let section = if path.is_empty() {
-                "at the top level".to_owned()
-            } else {
-                format!("in [{}]", path.join("."))
-            };
-            found.push((key.span().start, format!("unknown key `{name}` {section}{suggestion}")));
-            continue;
+struct Walk<'a> {
+    root: &'a Json,
+    path: Vec<String>,
+    unknown: Vec<(usize, String)>,
+    wrong_kind: Vec<(usize, String)>,
+}
+
+impl Walk<'_> {
+    fn table(&mut self, table: &DeTable<'_>, schema: &Json) {
+        let Some(known) = schema::properties(schema) else {
+            // A table of free names, such as headers.
+            if let Some(schema) = schema.get("additionalProperties") {
+                for (key, value) in table {
+                    self.path.push(key.get_ref().to_string());
+                    self.value(value, schema);
+                    self.path.pop();
+                }
+            }
+            return;
         };
-        path.push(name.to_owned());
+        for (key, value) in table {
+            let name = key.get_ref().as_ref();
+            if let Some(schema) = known.get(name) {
+                self.path.push(name.to_owned());
+                self.value(value, schema);
+                self.path.pop();
+            } else {
+                let suggestion = suggestion(name, known.keys().map(String::as_str), self.root);
+                let section = match self.path.as_slice() {
+                    [] => "at the top level".to_owned(),
+                    path => format!("in [{}]", path.join(".")),
+                };
+                self.unknown.push((key.span().start, format!("unknown key `{name}` {section}{suggestion}")));
+            }
+        }
+    }
+
+    fn value(&mut self, value: &Spanned<DeValue<'_>>, schema: &Json) {
+        if let Some(message) = wrong_kind(value.get_ref(), schema) {
+            self.wrong_kind.push((value.span().start, format!("`{}`: {message}", self.path.join("."))));
+        }
         match value.get_ref() {
-            DeValue::Table(inner) => look_for_unknown(inner, schema, root, path, found),
+            DeValue::Table(table) => self.table(table, schema),
             DeValue::Array(elements) => {
+                let Some(schema) = schema::items(schema) else { return };
                 for element in elements {
-                    if let (DeValue::Table(inner), Some(schema)) = (element.get_ref(), schema::items(schema))
-                    {
-                        look_for_unknown(inner, schema, root, path, found);
-                    }
+                    self.value(element, schema);
                 }
             }
             _ => {}
         }
-        path.pop();
     }
+}
+
+/// What is wrong with the kind of a value. It is repeated only where no secret is expected.
+fn wrong_kind(value: &DeValue<'_>, schema: &Json) -> Option<String> {
+    let has_form = schema.get("title").is_some();
+    let kind = schema.get("type").and_then(Json::as_str).filter(|_| !has_form)?;
+    let expected = match (kind, value) {
+        ("integer", DeValue::Integer(number)) if !number.to_string().starts_with('-') => return None,
+        ("integer", DeValue::Integer(_)) => "a whole number of 0 or more",
+        ("number", DeValue::Integer(_) | DeValue::Float(_))
+        | ("boolean", DeValue::Boolean(_))
+        | ("string", DeValue::String(_))
+        | ("array", DeValue::Array(_))
+        | ("object", DeValue::Table(_)) => return None,
+        ("integer", _) => "a whole number",
+        ("number", _) => "a number",
+        ("boolean", _) => "`true` or `false`",
+        ("string", _) => "text in quotes",
+        ("array", _) => "a list",
+        ("object", _) => "a table",
+        _ => return None,
+    };
+    let found = match value {
+        DeValue::String(text) if matches!(kind, "integer" | "number" | "boolean") => {
+            format!("the text `{text}`")
+        }
+        DeValue::String(_) => "text".to_owned(),
+        DeValue::Integer(_) | DeValue::Float(_) if kind == "string" => "a number".to_owned(),
+        DeValue::Integer(number) => format!("`{number}`"),
+        DeValue::Float(number) => format!("`{number}`"),
+        DeValue::Boolean(value) => format!("`{value}`"),
+        DeValue::Datetime(_) => "a date or time".to_owned(),
+        DeValue::Array(_) => "a list".to_owned(),
+        DeValue::Table(_) => "a table".to_owned(),
+    };
+    Some(format!("expected {expected}, found {found}"))
 }
 
 /// The way out of an unknown key: the nearest one here, else the section where a key of this name is known.
@@ -386,5 +444,42 @@ fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone, root
         Some(path) if path.len() == 1 => format!("; `{name}` belongs above the first [section]"),
         Some(path) => format!("; `{name}` belongs in [{}]", path[..path.len() - 1].join(".")),
         None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_the_flag_s_then_the_variable_s_then_the_first_default_that_is_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = |name: &str, port: u16| {
+            let path = directory.path().join(name);
+            std::fs::write(&path, format!("listen = ':{port}'")).unwrap();
+            path
+        };
+        let (flag, variable, first, second) = (file("a", 1), file("b", 2), file("c", 3), file("d", 4));
+        let missing = directory.path().join("missing");
+        let flags = Overrides { config: Some(flag), ..Overrides::default() };
+        let environment = [("GLEANER_CONFIG".to_owned(), variable.to_str().unwrap().to_owned())].into();
+        let (no_flags, nothing) = (Overrides::default(), Environment::new());
+
+        let port = |flags, environment, defaults: &[&Path]| {
+            load_from(flags, environment, defaults).unwrap().config.listen.port()
+        };
+        assert_eq!(port(&flags, &environment, &[&first]), 1);
+        assert_eq!(port(&no_flags, &environment, &[&first]), 2);
+        assert_eq!(port(&no_flags, &nothing, &[&first, &second]), 3);
+        assert_eq!(port(&no_flags, &nothing, &[&missing, &second]), 4);
+        let none = load_from(&no_flags, &nothing, &[&missing]).unwrap();
+        assert_eq!((none.file, none.config), (None, Config::default()));
+    }
+
+    #[test]
+    fn a_default_file_that_cannot_be_read_is_not_passed_over() {
+        let directory = tempfile::tempdir().unwrap();
+        let error = load_from(&Overrides::default(), &Environment::new(), &[directory.path()]).unwrap_err();
+        assert!(matches!(error, ConfigError::Unreadable { .. }), "{error}");
     }
 }

@@ -1,9 +1,9 @@
 //! The known word nearest to a mistyped one.
 
-/// The candidate that most likely was meant, if any is close enough: at most a third of the letters differ.
+/// The candidate that most likely was meant, if any is close enough: at most a third of the letters differ, and three.
 pub(super) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
-    let allowed = (word.chars().count() / 3).max(1);
+    let allowed = (word.chars().count() / 3).clamp(1, 3);
     candidates
         .into_iter()
         .map(|candidate| (distance(&word, candidate), candidate))
