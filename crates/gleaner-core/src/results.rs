@@ -115,6 +115,11 @@ impl ResultPage {
         &self.query
     }
 
+    /// Sets what is echoed as the question.
+    pub fn set_query(&mut self, query: &str) {
+        query.clone_into(&mut self.query);
+    }
+
     /// The hits, in order.
     pub fn hits(&self) -> &[Hit] {
         &self.hits
@@ -354,6 +359,11 @@ impl Hit {
     /// Sets a member to a string.
     pub fn set_text(&mut self, key: &str, value: &str) {
         self.set(key, text::quoted(value));
+    }
+
+    /// Sets a member to a list of strings.
+    pub fn set_texts<'a>(&mut self, key: &str, values: impl IntoIterator<Item = &'a str>) {
+        self.set(key, text::quoted_list(values));
     }
 
     /// The text of a member; `None` if it is missing or no string.

@@ -1,0 +1,3 @@
+//! How each source of results is asked and read.
+
+pub mod searxng;
