@@ -76,14 +76,14 @@ pub fn search_url(base: &BaseUrl, query: &Query, dialect: Dialect, timeout_limit
 /// Headers that pass the limiter of an instance that has it on, honest about who asks.
 ///
 /// Nothing of the client's goes along, but for the language tag that decides what is searched.
-pub fn headers(query: &Query) -> HeaderMap {
+pub fn headers(query: Option<&Query>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let accept = "text/html,application/xhtml+xml,application/json;q=0.9,*/*;q=0.8";
     headers.insert(ACCEPT, HeaderValue::from_static(accept));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, deflate"));
     headers.insert(USER_AGENT, HeaderValue::from_static(concat!("gleaner/", env!("CARGO_PKG_VERSION"))));
     let language = query
-        .accept_language()
+        .and_then(Query::accept_language)
         .filter(|tag| !tag.eq_ignore_ascii_case("en"))
         .and_then(|tag| HeaderValue::from_str(&format!("{tag},en;q=0.5")).ok());
     headers.insert(ACCEPT_LANGUAGE, language.unwrap_or(HeaderValue::from_static("en")));
@@ -248,6 +248,13 @@ fn redirect(reply: Reply<'_>, base: &BaseUrl, query: &Query) -> Reading {
         Reason::Moved,
         format!("the instance is at {moved}: configure that address"),
     ))
+}
+
+/// Reads what `/autocompleter` says: `[words, [suggestions], …]`, or a plain list. Empty if it is neither.
+pub fn read_suggestions(body: &[u8]) -> Vec<String> {
+    let Ok(serde_json::Value::Array(body)) = serde_json::from_slice(body) else { return Vec::new() };
+    let list = body.iter().find_map(serde_json::Value::as_array).unwrap_or(&body);
+    list.iter().filter_map(|word| word.as_str().map(str::to_owned)).take(100).collect()
 }
 
 /// SearXNG's own words for a bad request.

@@ -121,12 +121,10 @@ fn a_servers_wait_is_capped_and_zero_is_none() {
 #[test]
 fn three_soft_answers_open_a_soft_trial_reopens_a_good_one_ends_it() {
     let mut world = World::base();
-    let mut states = Vec::new();
-    for _ in 0..3 {
+    for expected in [Closed, Closed, Open] {
         world.search("a", SOFT, 1);
-        states.push(world.state("a"));
+        assert_eq!(world.state("a"), expected);
     }
-    assert_eq!(states, [Closed, Closed, Open]);
     world.cool("a");
     world.search("a", SOFT, 1);
     assert_eq!(world.state("a"), Open);

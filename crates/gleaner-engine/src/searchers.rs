@@ -1,0 +1,3 @@
+//! The keepers of [`Searcher`](crate::searcher::Searcher).
+
+pub mod pool;
