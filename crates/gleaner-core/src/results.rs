@@ -7,6 +7,8 @@
 
 mod text;
 
+pub use self::text::quoted as json_string;
+
 use std::borrow::Cow;
 use std::ops::Range;
 

@@ -84,13 +84,23 @@ pub struct Attempt {
     pub end: End,
 }
 
+impl Trail {
+    /// The instances whose pages are in the answer.
+    pub fn instances(&self) -> impl Iterator<Item = &str> {
+        let answered = |attempt: &&Attempt| matches!(attempt.end, End::Answered(_) | End::OffTopic(_));
+        self.attempts.iter().filter(answered).map(|attempt| &*attempt.instance)
+    }
+}
+
 /// What happened within one search, in the order in which it ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trail {
     /// The requests made.
     pub attempts: Vec<Attempt>,
+    /// Names the search in headers and logs.
+    pub id: u64,
     /// The members whose hits are in the answer, in line order.
-    pub sources: Vec<Arc<str>>,
+    pub sources: Vec<&'static str>,
     /// From the first to the last moment of the search.
     pub elapsed: Duration,
 }

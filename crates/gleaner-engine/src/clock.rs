@@ -78,6 +78,11 @@ impl Clock {
         self.dice.lock().random()
     }
 
+    /// Draws a number that names something.
+    pub fn id(&self) -> u64 {
+        self.dice.lock().random()
+    }
+
     /// Instants beyond what the platform can express become a day too far to matter.
     fn on_tokio(&self, instant: Instant) -> tokio::time::Instant {
         const FAR: Duration = Duration::from_hours(24 * 365 * 30);

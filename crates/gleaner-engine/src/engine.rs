@@ -46,6 +46,7 @@ impl Engine {
         let limit = limit.map_or(self.settings.deadline, |limit| limit + Duration::from_millis(500));
         let call = Call { started, deadline: started + limit.min(self.settings.deadline) };
         let mut report = self.pool.search(query, call).await;
+        report.trail.id = self.clock.id();
         if let Ok(Answer::Page(page)) = &mut report.result {
             page.cut(self.settings.max_results);
         }

@@ -198,8 +198,8 @@ pub(super) fn write_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// A string as a JSON value.
-pub(super) fn quoted(text: &str) -> String {
+/// A string as a JSON value, written as Python writes it.
+pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     write_string(&mut out, text);
     out

@@ -34,6 +34,9 @@ use crate::clock::Clock;
 use crate::egress::{Egress, EgressError, FailureKind, Limits, Outgoing};
 use crate::searcher::{Call, Searcher};
 
+/// The pool's name in the line of members.
+const NAME: &str = "searxng";
+
 /// With less than this left of a search nobody is asked any more.
 const WORTH_TRYING: Duration = Duration::from_millis(50);
 
@@ -175,17 +178,17 @@ impl PoolSearcher {
     async fn run(&self, query: &Query, call: Call) -> SearchReport {
         let mut trail = Trail::default();
         let mut left: Vec<&Member> = self.members.iter().collect();
-        let mut soft: Option<(ResultPage, &Member)> = None;
+        let mut soft: Option<ResultPage> = None;
         let mut failed: Option<SearchError> = None;
         for number in 0..self.settings.attempts {
             let Some((lease, member)) = self.check_out(&left, call).await else { break };
             left.retain(|other| other.id != member.id);
             let why = if number == 0 { Why::First } else { Why::Retry };
             match self.attempt(lease, member, query, call, why, &mut trail).await {
-                Asked::Good(page) => return self.answered(page, member, trail, call),
+                Asked::Good(page) => return self.answered(page, trail, call),
                 Asked::Soft(page) => {
-                    if soft.as_ref().is_none_or(|(best, _)| best.hits().len() < page.hits().len()) {
-                        soft = Some((page, member));
+                    if soft.as_ref().is_none_or(|best| best.hits().len() < page.hits().len()) {
+                        soft = Some(page);
                     }
                 }
                 Asked::Redirect(target) => return self.finish(Ok(Answer::Redirect(target)), trail, call),
@@ -193,16 +196,16 @@ impl PoolSearcher {
                 Asked::Failed(error) | Asked::FormatOff(error) => failed = Some(error),
             }
         }
-        if let Some((page, member)) = soft {
-            return self.answered(page, member, trail, call);
+        if let Some(page) = soft {
+            return self.answered(page, trail, call);
         }
         let error = failed.unwrap_or_else(|| self.nobody(call));
         self.finish(Err(error), trail, call)
     }
 
-    fn answered(&self, page: ResultPage, member: &Member, mut trail: Trail, call: Call) -> SearchReport {
+    fn answered(&self, page: ResultPage, mut trail: Trail, call: Call) -> SearchReport {
         if !page.is_empty() {
-            trail.sources.push(Arc::clone(&member.id));
+            trail.sources.push(NAME);
         }
         self.finish(Ok(Answer::Page(page)), trail, call)
     }
@@ -332,7 +335,7 @@ impl PoolSearcher {
 
 impl Searcher for PoolSearcher {
     fn name(&self) -> &'static str {
-        "searxng"
+        NAME
     }
 
     fn search<'a>(&'a self, query: &'a Query, call: Call) -> BoxFuture<'a, SearchReport> {

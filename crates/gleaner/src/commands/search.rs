@@ -79,7 +79,7 @@ fn list(page: &ResultPage, report: &SearchReport) {
     for engine in page.unresponsive() {
         anstream::println!("{DIM}{}: {}{DIM:#}", plain(&engine.engine), plain(&engine.reason));
     }
-    let sources = report.trail.sources.join(", ");
+    let sources = report.trail.instances().collect::<Vec<_>>().join(", ");
     let elapsed = report.trail.elapsed.as_secs_f64();
     anstream::println!("{DIM}{} in {elapsed:.2} s {sources}{DIM:#}", report.outcome().as_str());
 }

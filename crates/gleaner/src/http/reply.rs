@@ -1,7 +1,8 @@
 //! Responses, built in one place.
 
 use bytes::Bytes;
-use gleaner_core::error::SearchError;
+use gleaner_core::error::{Code, SearchError};
+use gleaner_core::results::json_string;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 
@@ -45,11 +46,14 @@ pub fn redirect(status: StatusCode, target: &str) -> Reply {
 
 /// SearXNG's own body for a bad request: only `error`.
 pub fn bad_request(message: &str) -> Reply {
-    json(StatusCode::BAD_REQUEST, serde_json::json!({ "error": message }).to_string())
+    json(StatusCode::BAD_REQUEST, format!("{{\"error\": {}}}", json_string(message)))
 }
 
 /// Every other failure of a search (`failover.md` 5): `error`, `code`, `retryable` and, where known, `retry_after`.
 pub fn failure(error: &SearchError) -> Reply {
+    if error.code() == Code::InvalidQuery {
+        return bad_request(&error.message);
+    }
     let wait = error.retry_after.map(|wait| wait.as_secs() + u64::from(wait.subsec_nanos() > 0));
     let mut body = serde_json::json!({
         "error": error.to_string(), "code": error.code().as_str(), "retryable": error.retryable(),

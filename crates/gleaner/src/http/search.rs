@@ -135,7 +135,7 @@ impl SearchDoor {
             }
             Format::Html => {
                 let rest = rest(pairs);
-                let sources = report.trail.sources.join(", ");
+                let sources = report.trail.instances().collect::<Vec<_>>().join(", ");
                 let asked =
                     page::Asked { text: query.text(), page: query.page(), rest: &rest, sources: &sources };
                 reply::html(StatusCode::OK, page::results(&asked, page))
@@ -172,6 +172,9 @@ fn tell(headers: &mut HeaderMap, report: &SearchReport) {
     headers.insert("x-gleaner-cost", HeaderValue::from_static("0"));
     if let Ok(sources) = HeaderValue::from_str(&report.trail.sources.join(",")) {
         headers.insert("x-gleaner-sources", sources);
+    }
+    if let Ok(id) = HeaderValue::from_str(&format!("{:016x}", report.trail.id)) {
+        headers.insert("x-gleaner-id", id);
     }
     let total = report.trail.elapsed.as_secs_f64() * 1000.0;
     if let Ok(timing) = HeaderValue::from_str(&format!("total;dur={total:.1}")) {
