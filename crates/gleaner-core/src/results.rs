@@ -10,6 +10,7 @@ mod text;
 pub use self::text::quoted as json_string;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -148,6 +149,27 @@ impl ResultPage {
         self.hits.push(hit);
     }
 
+    /// Takes the hits out.
+    pub(crate) fn take_hits(&mut self) -> Vec<Hit> {
+        std::mem::take(&mut self.hits)
+    }
+
+    /// Adds what `other` has of answers, infoboxes, suggestions, corrections and failing engines and this page has not.
+    pub(crate) fn unite_lists(&mut self, other: &Self) {
+        unite(&mut self.answers, &other.answers);
+        unite(&mut self.corrections, &other.corrections);
+        unite(&mut self.infoboxes, &other.infoboxes);
+        unite(&mut self.suggestions, &other.suggestions);
+        unite(&mut self.unresponsive, &other.unresponsive);
+        self.unresponsive.sort();
+    }
+
+    /// Engines whose hits are on the page are not failing.
+    pub(crate) fn drop_delivering_engines(&mut self) {
+        let delivering: HashSet<String> = self.hits.iter().flat_map(Hit::engines).collect();
+        self.unresponsive.retain(|failing| !delivering.contains(&failing.engine));
+    }
+
     /// The answers, each as JSON: objects of several kinds, or strings from old instances.
     pub fn answers(&self) -> &[String] {
         &self.answers
@@ -219,6 +241,14 @@ impl ResultPage {
         }
         out.push('}');
         out.into_bytes()
+    }
+}
+
+fn unite<T: Clone + PartialEq>(list: &mut Vec<T>, other: &[T]) {
+    for entry in other {
+        if !list.contains(entry) {
+            list.push(entry.clone());
+        }
     }
 }
 
@@ -366,6 +396,16 @@ impl Hit {
     /// Sets a member to a list of strings.
     pub fn set_texts<'a>(&mut self, key: &str, values: impl IntoIterator<Item = &'a str>) {
         self.set(key, text::quoted_list(values));
+    }
+
+    /// Adds the positions of a copy to this hit's own.
+    pub(crate) fn append_positions(&mut self, copy: &Self) {
+        let numbers = |hit: &Self| -> Vec<String> {
+            let raw = hit.get("positions").unwrap_or_default();
+            text::elements(raw, MAX_ENTRIES).unwrap_or_default().into_iter().map(str::to_owned).collect()
+        };
+        let all = [numbers(self), numbers(copy)].concat();
+        self.set("positions", format!("[{}]", all.join(", ")));
     }
 
     /// The text of a member; `None` if it is missing or no string.
