@@ -34,7 +34,11 @@ pub fn engine(config: &Config) -> anyhow::Result<Engine> {
     }
     let pool = Pool::new(pool_settings(&config.pool, instances.len())).context("[pool]")?;
     let egress = Direct::new(&DirectSettings::default(), clock.clone(), guard(&instances));
-    let settings = AskSettings { attempts: searxng.attempts, max_body: searxng.max_body.bytes() };
+    let settings = AskSettings {
+        attempts: searxng.attempts,
+        fan_out: searxng.fan_out,
+        max_body: searxng.max_body.bytes(),
+    };
     let searcher = PoolSearcher::new(pool, instances, Arc::new(egress), clock.clone(), settings);
     let settings =
         EngineSettings { deadline: config.failover.deadline.get(), max_results: config.results.max };

@@ -14,9 +14,11 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use gleaner_core::circuit::Outcome;
 use gleaner_core::error::{Reason, SearchError};
 use gleaner_core::instant::Instant;
+use gleaner_core::merge;
 use gleaner_core::pool::{Candidate, InstanceStats, Lease, Pool, Transition};
 use gleaner_core::providers::searxng::{self, Catalog, Dialect, Reading, Reply};
 use gleaner_core::query::Query;
@@ -43,14 +45,19 @@ const WORTH_TRYING: Duration = Duration::from_millis(50);
 /// What an attempt keeps for itself of the time given to the engines (`failover.md` 2.13).
 const OVERHEAD: Duration = Duration::from_millis(300);
 
+/// How long a page in hand waits for those of instances asked at the same time.
+const TOP_UP: Duration = Duration::from_secs(1);
+
 /// How long an instance may take to suggest words.
 const SUGGESTING: Duration = Duration::from_secs(2);
 
 /// Settings of the searcher, beside those of the pool.
 #[derive(Clone, Copy, Debug)]
 pub struct AskSettings {
-    /// Instances asked within one search, one after another, inside its deadline; at least 1.
+    /// Instances asked within one search, inside its deadline; at least 1.
     pub attempts: usize,
+    /// Instances asked side by side, their pages fused; 1 for one after another. Never public ones.
+    pub fan_out: usize,
     /// The largest answer read, in bytes after decompression.
     pub max_body: usize,
 }
@@ -180,20 +187,35 @@ impl PoolSearcher {
         let mut left: Vec<&Member> = self.members.iter().collect();
         let mut soft: Option<ResultPage> = None;
         let mut failed: Option<SearchError> = None;
-        for number in 0..self.settings.attempts {
-            let Some((lease, member)) = self.check_out(&left, call).await else { break };
-            left.retain(|other| other.id != member.id);
-            let why = if number == 0 { Why::First } else { Why::Retry };
-            match self.attempt(lease, member, query, call, why, &mut trail).await {
-                Asked::Good(page) => return self.answered(page, trail, call),
-                Asked::Soft(page) => {
-                    if soft.as_ref().is_none_or(|best| best.hits().len() < page.hits().len()) {
-                        soft = Some(page);
+        let mut first = true;
+        while trail.attempts.len() < self.settings.attempts {
+            let round = if first && self.settings.fan_out > 1 {
+                self.side_by_side(query, call, &mut left, &mut trail).await
+            } else {
+                let Some((lease, member)) = self.check_out(&left, call).await else { break };
+                left.retain(|other| other.id != member.id);
+                let why = if trail.attempts.is_empty() { Why::First } else { Why::Retry };
+                let (asked, attempt) = self.attempt(lease, member, query, call, why).await;
+                trail.attempts.push(attempt);
+                vec![asked]
+            };
+            first = false;
+            let mut good = Vec::new();
+            for asked in round {
+                match asked {
+                    Asked::Good(page) => good.push(page),
+                    Asked::Soft(page) => {
+                        if soft.as_ref().is_none_or(|best| best.hits().len() < page.hits().len()) {
+                            soft = Some(page);
+                        }
                     }
+                    Asked::Redirect(target) => return self.finish(Ok(Answer::Redirect(target)), trail, call),
+                    Asked::Invalid(error) => return self.finish(Err(error), trail, call),
+                    Asked::Failed(error) | Asked::FormatOff(error) => failed = Some(error),
                 }
-                Asked::Redirect(target) => return self.finish(Ok(Answer::Redirect(target)), trail, call),
-                Asked::Invalid(error) => return self.finish(Err(error), trail, call),
-                Asked::Failed(error) | Asked::FormatOff(error) => failed = Some(error),
+            }
+            if let Some(page) = merge::fuse(good) {
+                return self.answered(page, trail, call);
             }
         }
         if let Some(page) = soft {
@@ -201,6 +223,41 @@ impl PoolSearcher {
         }
         let error = failed.unwrap_or_else(|| self.nobody(call));
         self.finish(Err(error), trail, call)
+    }
+
+    /// Several of the user's own instances at once, in order of rank. Once a good page is there, the others get [`TOP_UP`]
+    /// more; who is not back by then is let go without a record.
+    async fn side_by_side<'a>(
+        &'a self,
+        query: &Query,
+        call: Call,
+        left: &mut Vec<&'a Member>,
+        trail: &mut Trail,
+    ) -> Vec<Asked> {
+        let now = self.clock.now();
+        let own = left.iter().filter(|member| !member.instance.public);
+        let candidates: Vec<Candidate<'_>> = own.filter_map(|member| member.candidate(now)).collect();
+        let checkout = self.pool.checkout(&candidates, self.settings.fan_out, now, &mut || self.clock.dice());
+        checkout.transitions.iter().for_each(announce);
+        let mut asking = FuturesUnordered::new();
+        for (rank, lease) in checkout.leases.into_iter().enumerate() {
+            let Some(place) = left.iter().position(|member| *member.id == *lease.instance()) else {
+                continue;
+            };
+            let member = left.remove(place);
+            asking.push(async move { (rank, self.attempt(lease, member, query, call, Why::FanOut).await) });
+        }
+        let mut round = Vec::new();
+        let mut until = call.deadline;
+        while let Some(Some((rank, (asked, attempt)))) = self.clock.before(until, asking.next()).await {
+            trail.attempts.push(attempt);
+            if let Asked::Good(_) = asked {
+                until = until.min(self.clock.now() + TOP_UP);
+            }
+            round.push((rank, asked));
+        }
+        round.sort_by_key(|(rank, _)| *rank);
+        round.into_iter().map(|(_, asked)| asked).collect()
     }
 
     fn answered(&self, page: ResultPage, mut trail: Trail, call: Call) -> SearchReport {
@@ -258,8 +315,7 @@ impl PoolSearcher {
         query: &Query,
         call: Call,
         why: Why,
-        trail: &mut Trail,
-    ) -> Asked {
+    ) -> (Asked, Attempt) {
         let place = Place { lease: Some(lease), returned: &self.returned };
         let started = self.clock.now();
         let own_limit = started + member.instance.timeout;
@@ -277,14 +333,14 @@ impl PoolSearcher {
         let now = self.clock.now();
         let elapsed = now.saturating_since(started);
         place.record(outcome, elapsed, now, &self.clock);
-        trail.attempts.push(Attempt {
+        let attempt = Attempt {
             instance: Arc::clone(&member.id),
             why,
             started: started.saturating_since(call.started),
             elapsed,
             end: end(&asked, outcome),
-        });
-        asked
+        };
+        (asked, attempt)
     }
 
     /// One request and its reading, with what it means for the instance.
