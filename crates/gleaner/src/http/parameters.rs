@@ -21,6 +21,9 @@ pub enum ParametersError {
     /// The body ended early or is not the form it says it is.
     #[error("request body is not a readable form")]
     Unreadable,
+    /// A form whose length is not told: what follows cannot be told from the next request.
+    #[error("a form needs a content-length")]
+    LengthRequired,
     /// More names than any client sends.
     #[error("more than {MAX_FIELDS} parameters")]
     TooMany,
@@ -31,6 +34,7 @@ impl ParametersError {
     pub fn status(&self) -> StatusCode {
         match self {
             Self::BodyTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::LengthRequired => StatusCode::LENGTH_REQUIRED,
             Self::Unreadable | Self::TooMany => StatusCode::BAD_REQUEST,
         }
     }
@@ -45,6 +49,7 @@ where
     let (head, body) = request.into_parts();
     let mut pairs = match form_kind(&head.headers) {
         None => Vec::new(),
+        Some(_) if !has_length(&head.headers) => return Err(ParametersError::LengthRequired),
         Some(kind) => {
             let body = collect(body, body_limit).await?;
             match kind {
@@ -72,6 +77,10 @@ fn form_kind(headers: &HeaderMap) -> Option<FormKind> {
     }
     let essence = content_type.split(';').next().unwrap_or_default().trim();
     essence.eq_ignore_ascii_case("application/x-www-form-urlencoded").then_some(FormKind::UrlEncoded)
+}
+
+fn has_length(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::CONTENT_LENGTH) || headers.contains_key(header::TRANSFER_ENCODING)
 }
 
 async fn collect<B>(body: B, limit: usize) -> Result<Bytes, ParametersError>
